@@ -12,21 +12,24 @@ import typer
 from msgspec import Struct
 from msgspec.structs import FieldInfo, fields
 
-Db = Annotated[
-    Path | None,
-    typer.Option("--db", metavar="FILE", help="Database file. Default: ghcrawl.db.", show_default=False),
-]
+
+def flag(*names: str, help: str) -> Any:  # noqa: A002  # typer's name for it
+    """A boolean option. Its help shows no value."""
+    return typer.Option(*names, metavar="", help=help, show_default=False)
+
+
+def option(name: str, metavar: str, help: str, **bounds: float) -> Any:  # noqa: A002  # typer's name for it
+    """An option with a value. Its default, if it has one, stands in its help. bounds: min and max."""
+    return typer.Option(name, metavar=metavar, help=help, show_default=False, **bounds)  # type: ignore[arg-type]
+
+
+Db = Annotated[Path | None, option("--db", "FILE", "Database file. Default: ghcrawl.db.")]
 Platforms = Annotated[
     tuple[str, ...], typer.Option("--platform", metavar="NAME", help="Only this platform; repeatable.")
 ]
 Server = Annotated[
     str | None,
-    typer.Option(
-        "--server",
-        metavar="URL",
-        help="Use a running service instead of a file. Reads its token from GHCRAWL_ADMIN_TOKEN.",
-        show_default=False,
-    ),
+    option("--server", "URL", "Use a running service instead of a file. Reads its token from GHCRAWL_ADMIN_TOKEN."),
 ]
 Config = Annotated[
     Path | None,
@@ -34,30 +37,15 @@ Config = Annotated[
 ]
 ApiUrl = Annotated[
     str | None,
-    typer.Option(
-        "--api-url",
-        metavar="URL",
-        help="Base URL of the API: of a self-hosted server (https://HOST/api/v3) or a simulator.",
-        show_default=False,
-    ),
+    option("--api-url", "URL", "Base URL of the API: of a self-hosted server (https://HOST/api/v3) or a simulator."),
 ]
 TokensFile = Annotated[
     Path | None,
     typer.Option("--tokens-file", metavar="FILE", help="Tokens file, one per line; adds to GHCRAWL_TOKENS."),
 ]
-
-
-def flag(*names: str, help: str) -> Any:  # noqa: A002  # typer's name for it
-    """A boolean option. Its help shows no value."""
-    return typer.Option(*names, metavar="", help=help, show_default=False)
-
-
 Json = Annotated[bool, flag("--json", help="Print JSON.")]
 Yes = Annotated[bool, flag("--yes", "-y", help="Skip confirmation.")]
-Loops = Annotated[
-    int | None,
-    typer.Option("--loops", min=1, metavar="N", help="Number of concurrent workers. Default: 20.", show_default=False),
-]
+Loops = Annotated[int | None, option("--loops", "N", "Number of concurrent workers. Default: 20.", min=1)]
 Size = Annotated[
     int, typer.Option("--size", min=100, max=1_000_000, metavar="N", help="Approximate number of documents.")
 ]
@@ -68,8 +56,7 @@ QueueArgument = Annotated[
 
 def log_level(default: str) -> Any:
     """The option `--log-level`. default: what is logged without it, in words."""
-    about = f"Log level: debug, info, warning or error. Default: {default}."
-    return typer.Option("--log-level", metavar="LEVEL", help=about, show_default=False)
+    return option("--log-level", "LEVEL", f"Log level: debug, info, warning or error. Default: {default}.")
 
 
 Verbose = Annotated[bool, flag("--verbose", "-v", help="Log at debug level.")]

@@ -3,17 +3,13 @@
 from __future__ import annotations
 
 import sys
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 from msgspec import Struct
 
 from ghcrawl.cli.failures import perform
-from ghcrawl.cli.options import Crawled, Loops, Verbose, flag, grouped, log_level
-
-
-def _option(name: str, metavar: str, help: str, **bounds: int) -> Any:  # noqa: A002  # typer's name for it
-    return typer.Option(name, metavar=metavar, help=help, show_default=False, **bounds)  # type: ignore[arg-type]
+from ghcrawl.cli.options import Crawled, Loops, Verbose, flag, grouped, log_level, option
 
 
 class What(Struct, frozen=True, kw_only=True):
@@ -21,21 +17,21 @@ class What(Struct, frozen=True, kw_only=True):
 
     platform: Annotated[
         str,
-        _option(
+        option(
             "--platform", "NAME", "Platform that reads the SPECs: web for blogs. Default: whichever understands them."
         ),
     ] = ""
-    policy: Annotated[str | None, _option("--policy", "P", "How to fetch and what to follow; see Policy.")] = None
-    scenario: Annotated[str, _option("--scenario", "NAME", "What to follow; see Scenario.")] = ""
-    only: Annotated[tuple[str, ...], _option("--only", "TYPE,…", "Crawl only these types and the path to them.")] = ()
-    exclude: Annotated[tuple[str, ...], _option("--exclude", "TYPE,…", "Do not crawl these types.")] = ()
+    policy: Annotated[str | None, option("--policy", "P", "How to fetch and what to follow; see Policy.")] = None
+    scenario: Annotated[str, option("--scenario", "NAME", "What to follow; see Scenario.")] = ""
+    only: Annotated[tuple[str, ...], option("--only", "TYPE,…", "Crawl only these types and the path to them.")] = ()
+    exclude: Annotated[tuple[str, ...], option("--exclude", "TYPE,…", "Do not crawl these types.")] = ()
     since: Annotated[
         str,
-        _option(
+        option(
             "--since", "DATE", "Only what changed since then, where the API tells: 2026-01-31, or 7d for 7 days ago."
         ),
     ] = ""
-    max_calls: Annotated[int | None, _option("--max-calls", "N", "Stop after N API calls.", min=1)] = None
+    max_calls: Annotated[int | None, option("--max-calls", "N", "Stop after N API calls.", min=1)] = None
     dry_run: Annotated[bool, flag("--dry-run", help="Estimate the number of API calls; save nothing.")] = False
     follow: Annotated[
         bool, flag("--follow", help="When the crawl is complete, keep following changes until Ctrl-C.")

@@ -8,7 +8,7 @@ import typer
 from msgspec import Struct
 
 from ghcrawl.cli.failures import perform
-from ghcrawl.cli.options import Json, Kept, Limit, Platforms, Yes, flag, grouped
+from ghcrawl.cli.options import Json, Kept, Limit, Platforms, Yes, flag, grouped, option
 
 app = typer.Typer(
     help="List, show, requeue and delete deadletters: requests that failed for good.", no_args_is_help=True
@@ -29,20 +29,10 @@ class Which(Struct, frozen=True, kw_only=True):
     kinds: Annotated[
         tuple[str, ...], typer.Option("--class", "-c", metavar="CLASS", help="Only this failure class; repeatable.")
     ] = ()
-    reason: Annotated[
-        str, typer.Option("--reason", metavar="TEXT", help="Only if the reason contains TEXT.", show_default=False)
-    ] = ""
-    host: Annotated[str, typer.Option("--host", metavar="HOST", help="Only URLs at this host.", show_default=False)] = (
-        ""
-    )
+    reason: Annotated[str, option("--reason", "TEXT", "Only if the reason contains TEXT.")] = ""
+    host: Annotated[str, option("--host", "HOST", "Only URLs at this host.")] = ""
     older_than: Annotated[
-        str,
-        typer.Option(
-            "--older-than",
-            metavar="AGE",
-            help="Only if dead-lettered longer ago than AGE: 30m, 2h, 3d.",
-            show_default=False,
-        ),
+        str, option("--older-than", "AGE", "Only if dead-lettered longer ago than AGE: 30m, 2h, 3d.")
     ] = ""
     all: Annotated[bool, flag("--all", help="Select all deadletters.")] = False
 
@@ -101,9 +91,7 @@ def requeue(
     which: Which,
     to: Annotated[
         str,
-        typer.Option(
-            "--to", metavar="QUEUE", help="Target queue. Default: the queue each request came from.", show_default=False
-        ),
+        option("--to", "QUEUE", "Target queue. Default: the queue each request came from."),
     ] = "",
     dry_run: DryRun = False,
     yes: Yes = False,

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from ghcrawl.cli.failures import perform
-from ghcrawl.cli.options import Size
+from ghcrawl.cli.options import Size, option
 
 
 def demo(
@@ -17,10 +17,7 @@ def demo(
         "ghcrawl-demo.db"
     ),
     seed: Annotated[int, typer.Option("--seed", metavar="N", help="Seed of the generated data.")] = 0,
-    platform: Annotated[
-        str,
-        typer.Option("--platform", metavar="NAME", help="Platform to simulate. Default: GitHub.", show_default=False),
-    ] = "",
+    platform: Annotated[str, option("--platform", "NAME", "Platform to simulate. Default: GitHub.")] = "",
 ) -> int:
     """Crawl a simulated GitHub: no server, no token, no internet.
 

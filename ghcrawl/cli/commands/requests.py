@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from ghcrawl.cli.failures import perform
-from ghcrawl.cli.options import Json, Kept, Limit, Place, QueueArgument, grouped
+from ghcrawl.cli.options import Json, Kept, Limit, Place, QueueArgument, grouped, option
 
 app = typer.Typer(help="Push requests to a queue, and list waiting requests.", no_args_is_help=True)
 
@@ -24,13 +24,7 @@ def push(
     *,
     queue: Annotated[str, typer.Option("--queue", metavar="QUEUE", help="Target queue.")] = "immediate",
     policy: Annotated[
-        str | None,
-        typer.Option(
-            "--policy",
-            metavar="P",
-            help="How to fetch and what to follow; see `ghcrawl crawl --help`.",
-            show_default=False,
-        ),
+        str | None, option("--policy", "P", "How to fetch and what to follow; see `ghcrawl crawl --help`.")
     ] = None,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Show what would be queued, change nothing.")] = False,
     place: Annotated[Place, "server", "db", "api_url", "config"],

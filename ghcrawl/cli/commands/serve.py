@@ -2,31 +2,25 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
-
-import typer
+from typing import Annotated, Final
 
 from ghcrawl.cli.failures import perform
-from ghcrawl.cli.options import Crawled, Loops, Verbose, grouped, log_level
+from ghcrawl.cli.options import Crawled, Loops, Verbose, grouped, log_level, option
 
-Host = Annotated[
-    str | None,
-    typer.Option("--host", metavar="ADDRESS", help="Address to bind. Default: 127.0.0.1.", show_default=False),
-]
-
-
-def _port(name: str, help: str) -> Any:  # noqa: A002  # typer's name for it
-    return typer.Option(name, min=0, max=65535, metavar="PORT", help=help, show_default=False)
+PORT: Final = {"min": 0, "max": 65535}
 
 
 @grouped
 def serve(
     *,
-    host: Host = None,
+    host: Annotated[str | None, option("--host", "ADDRESS", "Address to bind. Default: 127.0.0.1.")] = None,
     port: Annotated[
-        int | None, _port("--port", "Port of the API and of webhooks; 0: any free port. Default: 3000.")
+        int | None,
+        option("--port", "PORT", "Port of the API and of webhooks; 0: any free port. Default: 3000.", **PORT),
     ] = None,
-    metrics_port: Annotated[int | None, _port("--metrics-port", "Port of metrics and probes. Default: 9464.")] = None,
+    metrics_port: Annotated[
+        int | None, option("--metrics-port", "PORT", "Port of metrics and probes. Default: 9464.", **PORT)
+    ] = None,
     loops: Loops = None,
     place: Crawled,
     log_level: Annotated[str | None, log_level("info")] = None,

@@ -9,42 +9,37 @@ import typer
 from msgspec import Struct
 
 from ghcrawl.cli.failures import perform
-from ghcrawl.cli.options import Size, flag, grouped
+from ghcrawl.cli.options import Size, flag, grouped, option
 
 CHANGES_PER_MINUTE: Final = 30.0
-
-
-def _option(name: str, metavar: str, help: str, **bounds: float) -> Any:  # noqa: A002  # typer's name for it
-    """An option that not every simulator has. Its default stands in its help."""
-    return typer.Option(name, metavar=metavar, help=help, show_default=False, **bounds)  # type: ignore[arg-type]
 
 
 class Options(Struct, frozen=True, kw_only=True):
     """The options that not every simulator has. None: not given."""
 
     tokens: Annotated[
-        int | None, _option("--tokens", "N", "Number of users with a token. Default: 1.", min=1, max=10)
+        int | None, option("--tokens", "N", "Number of users with a token. Default: 1.", min=1, max=10)
     ] = None
     limit: Annotated[
-        int | None, _option("--limit", "N", "Rate limit: calls per user and window. Default: 5000.", min=1)
+        int | None, option("--limit", "N", "Rate limit: calls per user and window. Default: 5000.", min=1)
     ] = None
     window: Annotated[
         float | None,
-        _option("--window", "S", "Length of the rate limit window, in seconds. Default: the platform's.", min=1),
+        option("--window", "S", "Length of the rate limit window, in seconds. Default: the platform's.", min=1),
     ] = None
     faults: Annotated[
-        float | None, _option("--faults", "RATE", "Fraction of calls that fail, 0–0.9. Default: 0.", min=0, max=0.9)
+        float | None, option("--faults", "RATE", "Fraction of calls that fail, 0–0.9. Default: 0.", min=0, max=0.9)
     ] = None
     live: Annotated[bool, flag("--live", help="Change the data while running.")] = False
     per_minute: Annotated[
         float | None,
-        _option("--changes-per-minute", "N", "Changes per minute; implies --live. Default: 30.", min=0.1, max=6000),
+        option("--changes-per-minute", "N", "Changes per minute; implies --live. Default: 30.", min=0.1, max=6000),
     ] = None
     webhook_url: Annotated[
-        str | None, _option("--webhook-url", "URL", "Send signed webhooks to this URL; implies --live.")
+        str | None, option("--webhook-url", "URL", "Send signed webhooks to this URL; implies --live.")
     ] = None
     webhook_secret: Annotated[
-        str | None, _option("--webhook-secret", "TEXT", "Secret that signs the webhooks. Default: simulated.")
+        str | None, option("--webhook-secret", "TEXT", "Secret that signs the webhooks. Default: simulated.")
     ] = None
 
     def given(self) -> Mapping[str, tuple[str, Any]]:
@@ -64,10 +59,7 @@ class Options(Struct, frozen=True, kw_only=True):
 
 @grouped
 def simulate(
-    platform: Annotated[
-        str,
-        typer.Option("--platform", metavar="NAME", help="Platform to simulate. Default: GitHub.", show_default=False),
-    ] = "",
+    platform: Annotated[str, option("--platform", "NAME", "Platform to simulate. Default: GitHub.")] = "",
     port: Annotated[
         int, typer.Option("--port", min=0, max=65535, metavar="PORT", help="Port to listen on; 0: any free port.")
     ] = 8642,
