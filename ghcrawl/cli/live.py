@@ -36,16 +36,21 @@ def _runnable(place: Place, more: Mapping[str, Any], live: Mapping[str, Any]) ->
 
 def changed(place: Place, more: Mapping[str, Any], before: Mapping[str, Any], now: Mapping[str, Any]) -> Holding:
     """The same in the middle of a crawl: what was changed since it began wins over the command line that began it."""
-    touched = {name for name in {*before, *now} if before.get(name) != now.get(name)}
+    touched = _differing(before, now)
     return applied(place, {name: value for name, value in more.items() if name not in touched}, now)
 
 
 def changes(before: Mapping[str, Any], after: Mapping[str, Any], origins: Origins) -> Iterable[str]:
     """A sentence for each live setting that differs. origins: of the settings that hold now."""
-    for name in sorted(name for name in {*before, *after} if before.get(name) != after.get(name)):
+    for name in sorted(_differing(before, after)):
         if name not in after:
             yield f"{name} is no longer set."
         elif origins.get(name) == "live":
             yield f"{name} is now {written(after[name])}."
         else:
             yield f"{name} is set to a value that this version does not support."
+
+
+def _differing(before: Mapping[str, Any], after: Mapping[str, Any]) -> set[str]:
+    """The names of the settings that were set, unset or changed."""
+    return {name for name in {*before, *after} if before.get(name) != after.get(name)}
