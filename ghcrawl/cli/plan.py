@@ -21,7 +21,7 @@ class Plan(Struct, frozen=True, kw_only=True, dict=True):
     """What is to be crawled, and how. specs: none works on the waiting requests.
 
     more: settings from the command line besides those of `place`; command: what goes on with this crawl.
-    afresh: start again, even if it was interrupted. chatty: log every settled request.
+    afresh: start again, even if it was interrupted. verbose: log every settled request.
     remembered: the API was not named; the file was crawled from it before.
     max_calls: limit of calls. follow: when all is saved, follow the feeds until stopped.
     title: on the screen; empty for one made of the specs.

@@ -63,7 +63,7 @@ class Server:
             "com.atproto.repo.listRecords": self._records,
         }
 
-    # LoadShedding ----------------------------------------------------------------------------------------------
+    # Answering ----------------------------------------------------------------------------------------------
 
     async def handle(self, request: web.BaseRequest) -> web.StreamResponse:
         """One call."""

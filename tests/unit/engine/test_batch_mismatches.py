@@ -1,4 +1,4 @@
-"""What batches got wrong is known to whoever opens the store next, as long as it says something of them."""
+"""Batch mismatches are kept in the store, by platform and API; a new version of ghcrawl starts without them."""
 
 from __future__ import annotations
 
