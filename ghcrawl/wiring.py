@@ -23,7 +23,7 @@ from ghcrawl.engine.weighted_order import draw
 from ghcrawl.fetch.call_budget import Budgeted, Spending
 from ghcrawl.fetch.circuit_breaker import CircuitBreaker, HostCircuitBreakers
 from ghcrawl.fetch.redaction import REDACTOR
-from ghcrawl.platforms.contract import Platform
+from ghcrawl.platforms.contract import HookAccess, Platform
 from ghcrawl.platforms.credentials import CredentialHandling, LoadedCredential
 from ghcrawl.platforms.kind import Batch
 from ghcrawl.platforms.mount import Mount, Mounts
@@ -355,11 +355,20 @@ def open_redelivery(
     section = settings.service
     if not section.redeliver:
         return None
-    for opened in service.opened.values():
-        if opened.platform.hooks is not None:
-            hooks = opened.platform.hooks(opened.source, opened.mount.section, section.redeliver, section.webhook_url)
-            pace = Pace(every_s=section.redeliver_every_s)
-            return Redelivery(hooks, service.backend.store, service.backend.clock, pace, worker=worker, tell=tell)
+    mount, access = _hooked(settings, service.mounts)
+    source = service.opened[mount.platform.name].source
+    hooks = access.open(source, mount.section, section.redeliver, section.webhook_url)
+    pace = Pace(every_s=section.redeliver_every_s)
+    return Redelivery(hooks, service.backend.store, service.backend.clock, pace, worker=worker, tell=tell)
+
+
+def _hooked(settings: Settings, mounted: Mounts) -> tuple[Mount, HookAccess]:
+    """The platform that `service.redeliver` asks. Raises ConfigError for a name that it cannot be asked for."""
+    section = settings.service
+    for mount in mounted:
+        if (access := mount.platform.hooks) is not None:
+            access.check(mount.section, section.redeliver, section.webhook_url)
+            return mount, access
     raise ConfigError("service.redeliver: no platform here can be asked for deliveries again")
 
 
@@ -424,6 +433,8 @@ def demand_runnable(settings: Settings) -> None:
     mounted = mounts(settings)
     _demand_scenario(settings, mounted)
     _discovered(settings, mounted)
+    if settings.service.redeliver:
+        _hooked(settings, mounted)
 
 
 def _demand_scenario(settings: Settings, mounted: Mounts) -> None:

@@ -93,11 +93,14 @@ class Streaming(Struct, frozen=True, kw_only=True):
     open: Callable[[Source, Section, Document], Stream]
 
 
-class OpenHooks(Protocol):
-    """Opens what a platform remembers of its webhooks."""
+class HookAccess(Struct, frozen=True, kw_only=True):
+    """Access to what a platform remembers of its webhooks: those of some names that lead to a URL, which is ours.
 
-    def __call__(self, source: Source, section: Section, names: Sequence[str], webhook_url: str) -> Hooks:
-        """names: whose webhooks. webhook_url: tells ours from others. Raises ConfigError."""
+    check: raises ConfigError for names whose webhooks cannot be asked for. open: with names that were checked.
+    """
+
+    check: Callable[[Section, Sequence[str], str], None]
+    open: Callable[[Source, Section, Sequence[str], str], Hooks]
 
 
 # The platform -------------------------------------------------------------------------------------------------
@@ -171,7 +174,7 @@ class Platform(Struct, frozen=True, kw_only=True):
     )
     deliveries: Deliveries | None = None
     feed: Feed | None = None
-    hooks: OpenHooks | None = None
+    hooks: HookAccess | None = None
     streaming: Streaming | None = None
     simulator: Simulator | None = None
     tables: Schema = NO_TABLES

@@ -17,7 +17,7 @@ from ghcrawl.fetch.github.fetcher import GitHubFetcher
 from ghcrawl.fetch.github.hooks import GitHubHooks, demand_names
 from ghcrawl.fetch.github.principals import Credential, Installation, Token
 from ghcrawl.fetch.github.settings import GitHubSettings
-from ghcrawl.platforms.contract import Deliveries, Feed, Platform
+from ghcrawl.platforms.contract import Deliveries, Feed, HookAccess, Platform
 from ghcrawl.platforms.credentials import CredentialCheck, CredentialHandling, LoadedCredential
 from ghcrawl.platforms.kind import Kind
 from ghcrawl.platforms.simulation import Simulated, Simulation, Simulator
@@ -153,11 +153,13 @@ def _check(section: Section, credentials: Sequence[ports.Credential], clock: Clo
     return checks.check(_settings(_mine(section)), _ours(credentials), clock)
 
 
-def _hooks(source: ports.Source, section: Section, names: Sequence[str], webhook_url: str) -> Hooks:
-    mine = _mine(section)
-    demand_names(names, webhook_url, apps=[app.app_id for app in mine.apps])
+def _check_hooks(section: Section, names: Sequence[str], webhook_url: str) -> None:
+    demand_names(names, webhook_url, apps=[app.app_id for app in _mine(section).apps])
+
+
+def _open_hooks(source: ports.Source, section: Section, names: Sequence[str], webhook_url: str) -> Hooks:
     assert isinstance(source, GitHubFetcher)
-    return GitHubHooks(source, mine.api_url, names, webhook_url)
+    return GitHubHooks(source, _mine(section).api_url, names, webhook_url)
 
 
 # The platform -------------------------------------------------------------------------------------------------
@@ -234,7 +236,7 @@ def platform(*, depths: Depths = USUAL, scenarios: Mapping[str, Mapping[str, Nod
             resent_for=timedelta(days=3),
         ),
         feed=Feed(request=feed_request, type="events", free=True, separate="repo", is_separate=_is_private),
-        hooks=_hooks,
+        hooks=HookAccess(check=_check_hooks, open=_open_hooks),
         simulator=_SIMULATOR,
         tables=TABLES,
         export_fields=export_fields,

@@ -102,6 +102,9 @@ def test_a_config_file_that_is_fine_is_fine(ghcrawl: Command) -> None:
         ("[bluesky]\naccounts_file = '.'\n", "cannot read the accounts file .: IsADirectoryError"),
         ("[github]\ntokens_file = 'comments.txt'\n", "the tokens file comments.txt contains no token"),
         ("[github]\napi_url = 'ftp://x'\n", "github.api_url (g.toml)"),
+        ("[service]\nredeliver = ['a b']\n", "service.redeliver: 'a b' is not app:ID, the name of an organisation"),
+        ("[service]\nredeliver = ['app:7']\n", "service.redeliver: app:7 is not in github.apps"),
+        ("[service]\nredeliver = ['acme']\n", "service.redeliver contains acme, which requires service.webhook_url"),
         (
             "[queue]\nprovider = 'amqp'\n[amqp]\nmanagement_url = 'http://me:s/cret@h:1'\n",
             "amqp.management_url is no URL: in its user and password, everything but letters and digits must be",
