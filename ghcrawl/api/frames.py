@@ -6,7 +6,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from importlib.util import find_spec
-from pathlib import Path
 from typing import Any, Final, Literal, get_args
 
 from ghcrawl.cli.crawl_backend import CrawlBackend
@@ -15,7 +14,7 @@ from ghcrawl.platforms.columns import ACCOUNTS, Column
 from ghcrawl.platforms.tables import LinkTable, Schema, Table
 from ghcrawl.tables.fill import Filling
 from ghcrawl.tables.projection import Row
-from ghcrawl.tables.target import Rows, State
+from ghcrawl.tables.target import Rows
 from ghcrawl.values.errors import ConfigError, SpecError
 from ghcrawl.values.type_names import TypeName, TypeNames, suggestion
 
@@ -43,14 +42,11 @@ async def rows(backend: CrawlBackend, chosen: Selection, schema: Schema, table: 
     kept = _Kept(table.name)
     filling = Filling(kept, schema, None, bodies=False, started_at=datetime.now(UTC))
     await filling.take(chosen.documents(backend), lambda _: None, lambda _type, _urn: chosen.documents(backend))
-    filling.state("", {})
     return list(kept.rows.values())
 
 
 class _Kept:
-    """A target that keeps the rows of one table; the last row of an account stays."""
-
-    where = Path()
+    """Keeps the rows of one table; the last row of an account stays."""
 
     def __init__(self, name: str) -> None:
         self.rows: dict[object, Row] = {}
@@ -59,21 +55,9 @@ class _Kept:
     def moments(self, at: datetime) -> datetime:
         return at
 
-    def state(self) -> State | None:
-        return None
-
-    def begin(self, *, whole: bool) -> None:
-        """Nothing is to be made."""
-
-    def replace(self, rows: Rows, changed: Mapping[str, Sequence[str]]) -> None:  # noqa: ARG002  # nothing is before
+    def replace(self, rows: Rows, _changed: Mapping[str, Sequence[str]]) -> None:
         for row in rows.get(self._name, ()):
             self.rows[row[0] if self._name == ACCOUNTS else len(self.rows)] = row
-
-    def commit(self, state: State) -> None:
-        """Rows are kept as they come."""
-
-    def abandon(self) -> None:
-        """Nothing is left of it."""
 
 
 def frame(rows: Sequence[Row], columns: tuple[Column, ...], library: Library | None) -> Any:

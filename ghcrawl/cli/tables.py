@@ -100,7 +100,7 @@ async def filled_from(backend: CrawlBackend, wanted: Wanted, choose: Callable[[S
         with _progress(wanted.to) as progress:
             await filling.take(selected.documents(backend, since=filling.since), progress, partial(_behind, backend))
             await asyncio.sleep(SIGNALS_S)
-            into.commit(replace(filling.state(backend.where, asked), store=store))
+            into.commit(filling.state(backend.where, asked, store))
     finally:
         into.abandon()
     return filling.filled

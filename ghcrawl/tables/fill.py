@@ -10,7 +10,7 @@ from typing import Final
 from ghcrawl.platforms.columns import ACCOUNTS
 from ghcrawl.platforms.tables import Page, Schema
 from ghcrawl.tables.projection import Projector, Row
-from ghcrawl.tables.target import State, Target
+from ghcrawl.tables.target import Sink, State
 from ghcrawl.values.documents import Document
 from ghcrawl.values.times import iso, micros
 from ghcrawl.values.type_names import TypeName
@@ -50,7 +50,7 @@ class Filling:
     """
 
     def __init__(
-        self, target: Target, schema: Schema, before: State | None, *, bodies: bool, started_at: datetime
+        self, target: Sink, schema: Schema, before: State | None, *, bodies: bool, started_at: datetime
     ) -> None:
         self._target, self._schema = target, schema
         self._before, self._started_at = before, started_at
@@ -81,15 +81,16 @@ class Filling:
             async for page in behind(type, urn):
                 self._project(page)
                 self._flush_if_full()
-
-    def state(self, source: str, selection: dict[str, object]) -> State:
-        """What the next run goes on from. The last batch is written."""
         self._flush()
+
+    def state(self, source: str, selection: dict[str, object], store: str = "") -> State:
+        """What the next run goes on from, once everything is written."""
         near = self._near(self._cursor) if self._cursor is not None else {}
         recent = {urn: mark for urn, (_, mark) in near.items()}
         return State(
             version=self._schema.version,
             source=source,
+            store=store,
             selection=selection,
             written_at=self._started_at,
             cursor=self._cursor,

@@ -67,8 +67,8 @@ class SingerTarget:
             }
             self._write(message)
 
-    def replace(self, rows: Rows, changed: Mapping[str, Sequence[str]]) -> None:  # noqa: ARG002  # as above
-        """As the port says: a document's rows come together."""
+    def replace(self, rows: Rows, _changed: Mapping[str, Sequence[str]]) -> None:
+        """As the port says: a document's rows come together, and take the place of those before."""
         linked = {name: _by_owner(many, self._tables[name]) for name, many in rows.items()}
         for name, many in rows.items():
             table = self._tables[name]

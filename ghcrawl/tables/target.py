@@ -87,25 +87,29 @@ def not_ours(where: Path) -> ConfigError:
     return ConfigError(f"{where} was not written by ghcrawl tables; name another target")
 
 
-class Target(Protocol):
+class Sink(Protocol):
+    """Takes the rows of a run."""
+
+    def moments(self, at: datetime) -> object:
+        """`at` as it is kept here."""
+
+    def replace(self, rows: Rows, changed: Mapping[str, Sequence[str]], /) -> None:
+        """Writes rows, each in place of the one with the same key.
+
+        changed: link table → URNs of owners whose earlier rows are no longer true; none in a first run.
+        """
+
+
+class Target(Sink, Protocol):
     """A file or folder with tables. A transaction, from its start to `commit`, becomes visible at once, or never."""
 
     where: Path
-
-    def moments(self, at: datetime) -> object:
-        """`at` as this target keeps it."""
 
     def state(self) -> State | None:
         """What the last run left; None where there is nothing yet. Raises ConfigError for what is something else."""
 
     def begin(self, *, whole: bool) -> None:
         """Starts a run. whole: into empty tables, else into those of the last run."""
-
-    def replace(self, rows: Rows, changed: Mapping[str, Sequence[str]]) -> None:
-        """Writes rows, each in place of the one with the same key.
-
-        changed: link table → URNs of owners whose earlier rows are no longer true.
-        """
 
     def commit(self, state: State) -> None:
         """Everything written is visible, and `state` with it."""
