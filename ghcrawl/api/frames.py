@@ -60,12 +60,13 @@ class _Kept:
             self.rows[row[0] if self._name == ACCOUNTS else len(self.rows)] = row
 
 
-def frame(rows: Sequence[Row], columns: tuple[Column, ...], library: Library | None) -> Any:
-    """As a DataFrame. Raises ConfigError if `library`, or without one any, is not installed."""
-    return _pandas(rows, columns) if _installed(library) == "pandas" else _polars(rows, columns)
+def frame(rows: Sequence[Row], columns: tuple[Column, ...], library: Library) -> Any:
+    """As a DataFrame."""
+    return _pandas(rows, columns) if library == "pandas" else _polars(rows, columns)
 
 
-def _installed(library: Library | None) -> Library:
+def installed(library: Library | None) -> Library:
+    """`library`, or without one the first that is installed. Raises ConfigError if it is not, or none is."""
     both: tuple[Library, ...] = get_args(Library)
     if library is not None and library not in both:
         raise ConfigError(f"unknown library {library}; use {' or '.join(both)}")

@@ -8,7 +8,7 @@ from datetime import date
 from typing import Any, Literal, Self, TypeAlias
 
 from ghcrawl.api.background import Background
-from ghcrawl.api.frames import frame, meant, rows
+from ghcrawl.api.frames import frame, installed, meant, rows
 from ghcrawl.cli import links
 from ghcrawl.cli.commands.documents import Which
 from ghcrawl.cli.crawl_backend import CrawlBackend
@@ -110,11 +110,12 @@ class Saved:
         """
         schema = tables_of(self._backend)
         table, types = meant(name, schema, TypeNames(self._backend.mounts.types))
+        into = installed(library)
         which = Which(
             types=tuple(map(str, types)), under=under, since=_text(since), until=_text(until), deleted=deleted
         )
         chosen = self._background.run(selection(self._backend, which))
-        return frame(self._background.run(rows(self._backend, chosen, schema, table)), table.columns, library)
+        return frame(self._background.run(rows(self._backend, chosen, schema, table)), table.columns, into)
 
     async def _open(self, place: Place) -> CrawlBackend:
         """The backend, which a task of its own opens and closes."""
