@@ -11,7 +11,7 @@ from typing import Any, Final, Literal, get_args
 from ghcrawl.cli.crawl_backend import CrawlBackend
 from ghcrawl.cli.documents import Selection
 from ghcrawl.platforms.columns import ACCOUNTS, Column
-from ghcrawl.platforms.tables import LinkTable, Schema, Table
+from ghcrawl.platforms.tables import ACCOUNT_TABLE, LinkTable, Schema, Table
 from ghcrawl.tables.fill import Filling
 from ghcrawl.tables.projection import Row
 from ghcrawl.tables.target import Rows
@@ -30,9 +30,9 @@ def meant(name: str, schema: Schema, names: TypeNames) -> tuple[Table | LinkTabl
     for table in schema.tables:
         named = {each.name: each for each in table.links} | {table.name: table}
         if name in named:
-            return named[name], [TypeName(table.platform, kind) for kind in sorted(table.kinds)]
+            return named[name], sorted(table.types)
     if name == ACCOUNTS:
-        return schema.everything[0], list(schema.by_kind)
+        return ACCOUNT_TABLE, list(schema.by_kind)
     known = {*map(names.text, schema.by_kind), *(each.name for each in schema.everything)}
     raise SpecError(f"{name} has no table; {suggestion(name, sorted(known), of='types and tables')}")
 

@@ -18,7 +18,7 @@ from ghcrawl.cli.words import number, since
 from ghcrawl.platforms.questions import Asked, Question
 from ghcrawl.platforms.tables import Schema
 from ghcrawl.ports.clock import SystemClock
-from ghcrawl.tables.asking import Answer, Tables, opened
+from ghcrawl.tables.asking import Answer, Tables, demand_current, opened
 from ghcrawl.tables.csvfiles import write_rows
 from ghcrawl.values.errors import ConfigError, SpecError
 from ghcrawl.values.times import iso
@@ -66,15 +66,14 @@ def answer(schema: Schema, name: str, where: Path | None, how: Narrowed, *, limi
 
 def _sql(schema: Schema, question: Question, tables: Tables, where: Path, how: Narrowed) -> str:
     """The question as it is asked. Raises ConfigError for what was not written, SpecError for an unknown repository."""
-    if tables.state.version != schema.version:
-        raise ConfigError(f"{where} was written by an older ghcrawl; run `ghcrawl tables --to {where}` first")
-    wanted = [sorted(map(str, kinds)) for kinds in _needs(schema, question, tables).values()]
-    missing = [kinds[0] for kinds in wanted if tables.state.types and not {*kinds} & {*tables.state.types}]
+    demand_current(where, schema, tables.state)
+    written = {*tables.state.types}
+    needed = dict.fromkeys(_needs(schema, question, tables).values())
+    missing = [min(types) for types in needed if written and written.isdisjoint(map(str, types))]
     if missing:
         names = TypeNames(schema.by_kind)
-        short = [names.text(TypeName(*kind.split("/", 1))) for kind in missing]
         raise ConfigError(
-            f"{question.name} needs {', '.join(short)}, which {where} was written without; "
+            f"{question.name} needs {', '.join(map(names.text, missing))}, which {where} was written without; "
             f"run `ghcrawl tables --to {where}` without --only, or with these types too"
         )
     if how.repo:
@@ -87,7 +86,7 @@ def _needs(schema: Schema, question: Question, tables: Tables) -> Mapping[str, f
     """The tables that it reads, and the types that each is filled from."""
     reads = question.reads(tables.dialect)
     return {
-        each: frozenset(TypeName(table.platform, kind) for kind in table.kinds)
+        each: table.types
         for table in schema.tables
         for each in (table.name, *(link.name for link in table.links))
         if each in reads

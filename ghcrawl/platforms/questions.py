@@ -14,6 +14,11 @@ NOW: Final = "(SELECT written_at FROM _ghcrawl)"
 """When the run started that wrote the tables last."""
 
 
+def text_literal(value: str) -> str:
+    """`value` in SQL of any dialect."""
+    return "'" + value.replace("'", "''") + "'"
+
+
 class Dialect(Struct, frozen=True, kw_only=True):
     """What a question is written with where databases differ; all but `literal` take SQL and make SQL.
 

@@ -64,6 +64,11 @@ class Table(Struct, frozen=True, kw_only=True):
     pages_of: str = ""
 
     @property
+    def types(self) -> frozenset[TypeName]:
+        """The types whose documents it is filled from."""
+        return frozenset(TypeName(self.platform, kind) for kind in self.kinds)
+
+    @property
     def key(self) -> tuple[str, ...]:
         """Its primary key."""
         return (self.columns[0].name, "position") if self.pages_of else (KEY,)
@@ -96,7 +101,7 @@ class Schema(Struct, frozen=True, kw_only=True, dict=True):
     @cached_property
     def by_kind(self) -> Mapping[TypeName, Table]:
         """The table of each kind."""
-        return {TypeName(table.platform, kind): table for table in self.tables for kind in table.kinds}
+        return {type: table for table in self.tables for type in table.types}
 
     @property
     def everything(self) -> tuple[Table | LinkTable, ...]:

@@ -12,7 +12,7 @@ from typing import Any
 
 from msgspec import Struct
 
-from ghcrawl.platforms.questions import Dialect
+from ghcrawl.platforms.questions import Dialect, text_literal
 from ghcrawl.platforms.tables import LinkTable, Schema, Table
 from ghcrawl.tables import duck, sqlite
 from ghcrawl.tables.choose import demand, format_of, target
@@ -51,12 +51,6 @@ def opened(where: Path, schema: Schema) -> Iterator[Tables]:
         yield Tables(state=state, dialect=duck.DIALECT, run=run)
 
 
-def ask(where: Path, schema: Schema, sql: str, *, limit: int) -> Answer:
-    """What `sql` answers, at most `limit` rows (0: all); nothing is changed. Raises ConfigError."""
-    with opened(where, schema) as tables:
-        return tables.run(sql, limit)
-
-
 @contextmanager
 def _sqlite(where: Path) -> Iterator[Callable[[str, int], Answer]]:
     try:
@@ -93,12 +87,17 @@ def _duck(where: Path, views: Sequence[str]) -> Iterator[Callable[[str, int], An
         raise ConfigError(f"{where} cannot answer that: {str(error).splitlines()[0]}") from error
 
 
-def _views(where: Path, schema: Schema, state: State, format: str) -> Iterator[str]:
-    """Statements that make a folder look like a file."""
+def demand_current(where: Path, schema: Schema, state: State) -> None:
+    """Raises ConfigError for tables of an older schema."""
     if state.version != schema.version:
         raise ConfigError(f"{where} was written by an older ghcrawl; run `ghcrawl tables --to {where}` first")
+
+
+def _views(where: Path, schema: Schema, state: State, format: str) -> Iterator[str]:
+    """Statements that make a folder look like a file."""
+    demand_current(where, schema, state)
     at = duck.DIALECT.literal(state.written_at) if state.written_at else "NULL"
-    yield f"CREATE VIEW {STATE} AS SELECT 1 AS one, {_text(state.text())} AS state, {at} AS written_at"
+    yield f"CREATE VIEW {STATE} AS SELECT 1 AS one, {text_literal(state.text())} AS state, {at} AS written_at"
     for table in schema.everything:
         yield f"CREATE VIEW {table.name} AS FROM {_read(where, table, format)}"
     for question in schema.questions:
@@ -108,12 +107,7 @@ def _views(where: Path, schema: Schema, state: State, format: str) -> Iterator[s
 def _read(where: Path, table: Table | LinkTable, format: str) -> str:
     folder = glob.escape(str(where))
     if format == "parquet":
-        return f"read_parquet({_text(f'{folder}/{table.name}/*.parquet')})"
+        return f"read_parquet({text_literal(f'{folder}/{table.name}/*.parquet')})"
     types = ", ".join(f"'{column.name}': '{NATIVE[column.type].duckdb}'" for column in table.columns)
     options = f"header = true, max_line_size = {duck.LONGEST_LINE}, allow_quoted_nulls = false, columns = {{{types}}}"
-    return f"read_csv({_text(f'{folder}/{table.name}.csv')}, {options})"
-
-
-def _text(value: str) -> str:
-    """As a literal."""
-    return "'" + value.replace("'", "''") + "'"
+    return f"read_csv({text_literal(f'{folder}/{table.name}.csv')}, {options})"

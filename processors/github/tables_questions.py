@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Final
 
-from ghcrawl.platforms.questions import NOW, Asked, Question
+from ghcrawl.platforms.questions import NOW, Asked, Question, text_literal
 
 STALE_DAYS: Final = 30
 _AUTHOR: Final = "coalesce(CAST(c.author_id AS TEXT), lower(c.author_email), c.author_name)"
@@ -17,10 +17,10 @@ def _among(asked: Asked, row: str, *, at: str, by: str = "") -> str:
 
     at: column with the moment that `since` is about. by: column with the id of who did it, where bots are left out.
     """
-    name = asked.within.replace("'", "''")
+    name = text_literal(asked.within) if asked.within else ""
     found = [
         f"{row}._deleted_at IS NULL",
-        f"{row}.repo_urn IN (SELECT urn FROM repos WHERE lower(full_name) = lower('{name}'))" if name else "",
+        f"{row}.repo_urn IN (SELECT urn FROM repos WHERE lower(full_name) = lower({name}))" if name else "",
         f"{row}.{at} >= {asked.dialect.literal(asked.since)}" if asked.since else "",
         "" if asked.bots or not by else f"({row}.{by} IS NULL OR {row}.{by} NOT IN {_BOTS})",
     ]

@@ -11,7 +11,7 @@ import pytest
 
 from ghcrawl.platforms.tables import Schema
 from ghcrawl.ports.store import DocumentFilter
-from ghcrawl.tables.asking import ask
+from ghcrawl.tables.asking import opened
 from ghcrawl.tables.choose import format_of, target
 from ghcrawl.tables.fill import Filling
 from ghcrawl.values.documents import Document, Link
@@ -76,7 +76,8 @@ def rows(where: Path, table: str, *columns: str) -> list[tuple[str, ...]]:
         lines = [line.split(",") for line in (where / f"{table}.csv").read_text().splitlines()]
         places = [lines[0].index(column) for column in columns]
         return sorted(tuple(line[place].strip('"') for place in places) for line in lines[1:])
-    found = ask(where, TABLES, f"SELECT {', '.join(columns)} FROM {table}", limit=0).rows
+    with opened(where, TABLES) as tables:
+        found = tables.run(f"SELECT {', '.join(columns)} FROM {table}", 0).rows
     return sorted(tuple(map(str, row)) for row in found)
 
 

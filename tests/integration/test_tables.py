@@ -108,7 +108,8 @@ def by_table(found: Crawled) -> Counter[str]:
 
 
 def ask(to: Path, sql: str) -> Sequence[tuple[Any, ...]]:
-    return answers.ask(to, EVERYTHING, sql, limit=0).rows
+    with answers.opened(to, EVERYTHING) as tables:
+        return tables.run(sql, 0).rows
 
 
 @pytest.mark.parametrize("name", FORMATS)

@@ -37,11 +37,13 @@ def target(folder: Path, source: str, format: str) -> Path:
     return folder / (source if format == "parquet" else f"{source}.{format}")
 
 
+def ask(to: Path, sql: str) -> Sequence[Sequence[Any]]:
+    with answers.opened(to, EVERYTHING) as tables:
+        return tables.run(sql, 0).rows
+
+
 def rows(to: Path) -> dict[str, list[Sequence[Any]]]:
-    return {
-        table.name: sorted(answers.ask(to, EVERYTHING, f"SELECT * FROM {table.name}", limit=0).rows, key=str)
-        for table in EVERYTHING.everything
-    }
+    return {table.name: sorted(ask(to, f"SELECT * FROM {table.name}"), key=str) for table in EVERYTHING.everything}
 
 
 async def fill(place: Place, to: Path) -> None:
@@ -95,4 +97,4 @@ async def test_tables_are_those_of_the_embedded_file(
         await fill(place, to)
         assert read == [issue.urn]
         sql = "SELECT urn FROM issues WHERE _deleted_at IS NOT NULL"
-        assert list(answers.ask(to, EVERYTHING, sql, limit=0).rows) == [(issue.urn,)]
+        assert list(ask(to, sql)) == [(issue.urn,)]

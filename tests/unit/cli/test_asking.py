@@ -154,6 +154,14 @@ def test_a_selection_still_names_repositories_and_a_question_says_what_it_lacks(
     )
 
 
+def test_a_type_that_fills_several_missing_tables_is_named_once(
+    ghcrawl: Command, asked: Callable[..., list[str]]
+) -> None:
+    ghcrawl("tables", "--to", "acme.sqlite", "--only", "issue")
+    ran = ghcrawl("tables", "ask", "review_load", "--in", "acme.sqlite")
+    assert ran.err.startswith("ghcrawl: review_load needs pull_request, review, which acme.sqlite was written without")
+
+
 def test_repositories_that_are_not_there_are_told_apart_by_their_urn(ghcrawl: Command, filled: Fill) -> None:
     filled(documents=[a_pull(1, ADA), a_pull(1, ADA, repo=13)])
     ghcrawl("tables", "--to", "acme.sqlite")
