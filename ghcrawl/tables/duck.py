@@ -56,7 +56,7 @@ class DuckTarget:
         with self._translated():
             try:
                 with duckdb.connect(str(self.where), read_only=True) as connection:
-                    found = connection.execute(f"SELECT state FROM {STATE}").fetchone()  # noqa: S608  # a constant
+                    found = connection.execute(f"SELECT state FROM {STATE}").fetchone()  # noqa: S608  # a constant of this program
             except duckdb.IOException as error:
                 if "lock" in str(error):
                     raise
@@ -96,7 +96,7 @@ class DuckTarget:
         with self._translated():
             for name, urns in changed.items():
                 owner = self._tables[name].columns[0].name
-                self._connection.execute(f"DELETE FROM {name} WHERE {owner} IN (SELECT unnest(?))", [list(urns)])  # noqa: S608  # declared names
+                self._connection.execute(f"DELETE FROM {name} WHERE {owner} IN (SELECT unnest(?))", [list(urns)])  # noqa: S608  # names are those that our schema declares, never input
             for name, many in rows.items():
                 table = self._tables[name]
                 self._connection.register("incoming", arrow_table(table, many))
@@ -107,7 +107,7 @@ class DuckTarget:
         """As the port says."""
         with self._translated():
             values = [state.text(), state.written_at]
-            self._connection.execute(f"INSERT OR REPLACE INTO {STATE} VALUES (1, ?, ?)", values)  # noqa: S608  # a constant
+            self._connection.execute(f"INSERT OR REPLACE INTO {STATE} VALUES (1, ?, ?)", values)  # noqa: S608  # a constant of this program
             if not self._whole:
                 self._connection.execute("COMMIT")
             self._connection.close()
@@ -128,9 +128,9 @@ class DuckTarget:
     def _insertion(self, table: Table | LinkTable) -> str:
         """Writes incoming rows, each in place of the one with the same key; of accounts, unless that is newer."""
         if table.name == ACCOUNTS:
-            return f"INSERT INTO {ACCOUNTS} SELECT * FROM incoming {on_conflict(table)}"  # noqa: S608  # declared names
+            return f"INSERT INTO {ACCOUNTS} SELECT * FROM incoming {on_conflict(table)}"  # noqa: S608  # names are those that our schema declares, never input
         verb = "INSERT INTO" if self._whole else "INSERT OR REPLACE INTO"
-        return f"{verb} {table.name} SELECT * FROM incoming"  # noqa: S608  # declared names
+        return f"{verb} {table.name} SELECT * FROM incoming"  # noqa: S608  # names are those that our schema declares, never input
 
     @contextmanager
     def _translated(self) -> Iterator[None]:

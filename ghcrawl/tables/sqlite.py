@@ -13,7 +13,7 @@ from ghcrawl.platforms.questions import Dialect
 from ghcrawl.platforms.tables import LinkTable, Schema, Table, primary_key
 from ghcrawl.tables.partial import Partial
 from ghcrawl.tables.search import is_ours, metadata, metadata_beside, search_tables
-from ghcrawl.tables.target import NATIVE, STATE, Rows, State, by_name, not_ours, on_conflict
+from ghcrawl.tables.target import NATIVE, STATE, Rows, State, any_row, by_name, not_ours, on_conflict
 from ghcrawl.values.errors import ConfigError
 from ghcrawl.values.times import iso
 
@@ -48,7 +48,7 @@ class SqliteTarget:
         with self._translated():
             connection = sqlite3.connect(f"{self.where.absolute().as_uri()}?mode=ro", uri=True)
             try:
-                (text,) = connection.execute(f"SELECT state FROM {STATE}").fetchone()  # noqa: S608  # a constant
+                (text,) = connection.execute(f"SELECT state FROM {STATE}").fetchone()  # noqa: S608  # a constant of this program
             except (sqlite3.OperationalError, sqlite3.DatabaseError, TypeError) as error:
                 if getattr(error, "sqlite_errorcode", 0) in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
                     raise
@@ -80,7 +80,7 @@ class SqliteTarget:
         with self._translated():
             for name, urns in changed.items():
                 owner = self._tables[name].columns[0].name
-                sql = f"DELETE FROM {name} WHERE {owner} = ?"  # noqa: S608  # declared names
+                sql = f"DELETE FROM {name} WHERE {owner} = ?"  # noqa: S608  # names are those that our schema declares, never input
                 self._open.executemany(sql, [(urn,) for urn in urns])
             for name, many in rows.items():
                 self._open.executemany(upsert(self._tables[name]), many)
@@ -92,7 +92,7 @@ class SqliteTarget:
                 for statement in (*indexes(self._schema), *search_tables(self._schema)):
                     self._open.execute(statement)
             written_at = iso(state.written_at) if state.written_at else None
-            self._open.execute(f"REPLACE INTO {STATE} VALUES (1, ?, ?)", (state.text(), written_at))  # noqa: S608  # a constant
+            self._open.execute(f"REPLACE INTO {STATE} VALUES (1, ?, ?)", (state.text(), written_at))  # noqa: S608  # a constant of this program
             self._open.execute("COMMIT")
             self._open.execute("PRAGMA optimize")
             empty = [name for name in self._tables if not self._holds(name)]
@@ -113,7 +113,7 @@ class SqliteTarget:
         self._partial.release()
 
     def _holds(self, table: str) -> bool:
-        return self._open.execute(f"SELECT 1 FROM {table} LIMIT 1").fetchone() is not None  # noqa: S608  # declared names
+        return self._open.execute(any_row(table)).fetchone() is not None
 
     @property
     def _open(self) -> sqlite3.Connection:
@@ -153,7 +153,7 @@ def upsert(table: Table | LinkTable) -> str:
     """Writes a row, which keeps the rowid of the one with the same key."""
     listed = ", ".join(f'"{column.name}"' for column in table.columns)
     marks = ", ".join("?" for _ in table.columns)
-    return f"INSERT INTO {table.name} ({listed}) VALUES ({marks}) {on_conflict(table)}"  # noqa: S608  # declared names
+    return f"INSERT INTO {table.name} ({listed}) VALUES ({marks}) {on_conflict(table)}"  # noqa: S608  # names are those that our schema declares, never input
 
 
 def _table(table: Table | LinkTable) -> str:

@@ -123,6 +123,11 @@ def by_name(schema: Schema) -> Mapping[str, Table | LinkTable]:
     return {table.name: table for table in schema.everything}
 
 
+def any_row(table: str) -> str:
+    """A query that has a row where `table` has one. table: as a schema that this program declares calls it."""
+    return f"SELECT 1 FROM {table} LIMIT 1"  # noqa: S608  # neither users nor crawled documents name tables
+
+
 def on_conflict(table: Table | LinkTable) -> str:
     """The end of an INSERT: a row takes the place of the one with the same key; of accounts, unless that is newer."""
     key = primary_key(table)
