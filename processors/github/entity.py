@@ -109,6 +109,11 @@ class Entity(Named, frozen=True, kw_only=True):
         """The fields that it is known to lack in this form."""
         return frozenset(self.lacks.get(form, ()))
 
+    @property
+    def collection(self) -> str:
+        """Name of its collections, and of its table."""
+        return self.plural or f"{self.type}s"
+
     def siblings(self, urn: str) -> str:
         """URN of the collection that things of this type form beside each other."""
         above, _, type = urn.rpartition(":")[0].rpartition(":")

@@ -78,11 +78,6 @@ ABOUT: Final = {
 """What a name says wrongly, or not at all."""
 
 
-def plural(kind: str) -> str:
-    """Name of a kind's table: that of its collections."""
-    return BY_TYPE[kind].plural or f"{kind}s"
-
-
 def _table(fields: Fields) -> Table:
     kind = fields.kind
     own = (
@@ -102,7 +97,7 @@ def _table(fields: Fields) -> Table:
         kind,
         *(column for column in _above(kind) if column.name not in names),
         *own,
-        name=plural(kind),
+        name=BY_TYPE[kind].collection,
         links=several,
         people=(
             *([()] if kind in ("user", "org") else []),
@@ -124,7 +119,8 @@ def _above(kind: str) -> Iterable[Column]:
     for each in PARENTS.get(kind) or ((parent,) if parent in BY_TYPE else ()):
         if each == "repo":
             yield REPO_ID
-        yield Column(name=f"{each}_urn", type="text", source="above", path=(each,), references=f"{plural(each)}.{KEY}")
+        key = f"{BY_TYPE[each].collection}.{KEY}"
+        yield Column(name=f"{each}_urn", type="text", source="above", path=(each,), references=key)
         if each in _CALLED:
             yield _CALLED[each]
 
@@ -132,7 +128,7 @@ def _above(kind: str) -> Iterable[Column]:
 def _linked(spec: str) -> Column:
     """`milestone:milestone` → `milestone_urn`, which is found in `milestones`."""
     link, _, kind = spec.partition(":")
-    return linked(f"{link}_urn", link, f"{plural(kind)}.{KEY}" if kind else "")
+    return linked(f"{link}_urn", link, f"{BY_TYPE[kind].collection}.{KEY}" if kind else "")
 
 
 _ELEMENTS: Final[Mapping[str, tuple[Column, ...]]] = {
@@ -167,7 +163,7 @@ def _link(kind: str, spec: str) -> LinkTable:
     return LinkTable(
         name=name[0] if name else f"{kind}_{field}",
         path=(field,),
-        columns=(owned_by(kind, plural(kind)), POSITION, *_ELEMENTS[sort]),
+        columns=(owned_by(kind, BY_TYPE[kind].collection), POSITION, *_ELEMENTS[sort]),
     )
 
 

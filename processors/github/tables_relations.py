@@ -100,11 +100,11 @@ NO_TABLE: Final[Mapping[str, str]] = {
 
 def _table(kind: str, row: _Relation) -> Table:
     listing = next(each for each in LISTINGS if each.type == kind)
-    owner = listing.of
+    owner = BY_TYPE[listing.of]
     return relation(
         PLATFORM,
         kind,
-        linked(f"{owner}_urn", "origin", f"{BY_TYPE[owner].plural or f'{owner}s'}.{KEY}"),
+        linked(f"{owner.type}_urn", "origin", f"{owner.collection}.{KEY}"),
         *row.own,
         name=row.name,
         pages_of=listing.urn(""),

@@ -5,19 +5,24 @@ from __future__ import annotations
 from typing import Final
 
 from ghcrawl.platforms.columns import Column, columns, linked
-from ghcrawl.platforms.tables import Schema, several, table
+from ghcrawl.platforms.tables import LinkTable, Schema, several, table
+from processors.web.documents import PLATFORM
 
-NAME: Final = "web"
-_URL: Final = columns("text", "url=value")
 _BLOG: Final = Column(name="blog_urn", type="text", path=("blog",), references="web_blogs.urn")
 _POST: Final = linked("post_urn", "post", "web_posts.urn")
 _LEFT_OUT: Final = "url page crawl"
+
+
+def _urls(kind: str, *names: str) -> tuple[LinkTable, ...]:
+    """A link table for each list of URLs in a body."""
+    return tuple(several(kind, f"web_{kind}s", name, name, *columns("text", "url=value")) for name in names)
+
 
 TABLES: Final = Schema(
     version=1,
     tables=(
         table(
-            NAME,
+            PLATFORM,
             "blog",
             *columns("text", "title feed pattern"),
             *columns("integer", "posts"),
@@ -25,7 +30,7 @@ TABLES: Final = Schema(
             left_out="url",
         ),
         table(
-            NAME,
+            PLATFORM,
             "feed",
             *columns("text", "title asked refused"),
             *columns("integer", "unnamed"),
@@ -45,20 +50,17 @@ TABLES: Final = Schema(
             left_out=_LEFT_OUT,
         ),
         table(
-            NAME,
+            PLATFORM,
             "page",
             *columns("text", "title refused"),
             _BLOG,
             *columns("boolean", "rendered"),
             *columns("json", "feeds"),
-            links=(
-                several("page", "web_pages", "links", "links", *_URL),
-                several("page", "web_pages", "outlinks", "outlinks", *_URL),
-            ),
+            links=_urls("page", "links", "outlinks"),
             left_out=_LEFT_OUT,
         ),
         table(
-            NAME,
+            PLATFORM,
             "post",
             *columns("text", "title author text refused"),
             _BLOG,
@@ -66,15 +68,11 @@ TABLES: Final = Schema(
             *columns("integer", "comments"),
             *columns("boolean", "in_feed rendered"),
             *columns("json", "fields votes"),
-            links=(
-                several("post", "web_posts", "links", "links", *_URL),
-                several("post", "web_posts", "outlinks", "outlinks", *_URL),
-                several("post", "web_posts", "images", "images", *_URL),
-            ),
+            links=_urls("post", "links", "outlinks", "images"),
             left_out=f"{_LEFT_OUT} feeds",
         ),
         table(
-            NAME,
+            PLATFORM,
             "comment",
             *columns("text", "id author text"),
             *columns("timestamp", "published"),
@@ -82,14 +80,14 @@ TABLES: Final = Schema(
             left_out="url post",
         ),
         table(
-            NAME,
+            PLATFORM,
             "image",
             *columns("text", "title alt type sha256 refused"),
             *columns("integer", "width height bytes"),
             _POST,
             left_out="url post content",
         ),
-        table(NAME, "outlink", *columns("text", "text"), _POST, left_out="url post"),
+        table(PLATFORM, "outlink", *columns("text", "text"), _POST, left_out="url post"),
     ),
 )
 """The web's schema."""
